@@ -132,7 +132,9 @@ later than both have ended, as a register shows faults |
         self.programs = lattice_programs(
             ml_kem, ml_dsa, verify_only=verify_only, parallel=lanes > 1
         )
-        self.memory = ByteMemory(self.programs.memory_words, target)
+        # The lanes of ML-KEM use two words at once.
+        banks = 2 if ml_kem and lanes > 1 else 1
+        self.memory = ByteMemory(self.programs.memory_words, target, banks=banks)
         bits = self.memory.address_bits
         self.samples = SampleBuffer(
             numbers=bool(ml_dsa), pairs=bool(ml_kem), lanes=lanes, target=target

@@ -32,7 +32,8 @@ class ArithmeticSide(wiring.Component):
     address_bits (int): of the byte memory
     target (Target)
     shares_slice (bool): as of Datapath, and `slice`
-    lanes (int): 4 or 8 for a ParallelDatapath, not with `shares_slice`
+    lanes (int): 4 or 8 for a ParallelDatapath, not with `shares_slice`; bytes are then read and
+        written two words at once
 
     Members
     -------
@@ -64,7 +65,9 @@ class ArithmeticSide(wiring.Component):
             if lanes == 1
             else ParallelDatapath(lanes, target)
         )
-        self.sequencer = ArithmeticSequencer(program, address_bits, self.target)
+        words = 1 if lanes == 1 else 2
+        address_bits -= words - 1
+        self.sequencer = ArithmeticSequencer(program, address_bits, self.target, words=words)
         outputs = ("busy", "done", "release", "post", "take", "altered", "decided", "refused")
         super().__init__(
             {
@@ -73,7 +76,7 @@ class ArithmeticSide(wiring.Component):
                 **dict.fromkeys((*outputs, "multiplying", "fault"), Out(1)),
                 "entry": In(LABEL_BITS),
                 "parameter_set": In(program.set_bits),
-                "bytes": Out(ByteAccess(address_bits)),
+                "bytes": Out(ByteAccess(address_bits, words)),
                 "full": In(FULL),
                 "sample_address": Out(self.datapath.sample_address.shape()),
                 "sample": In(SAMPLES) if lanes == 1 else In(data.ArrayLayout(SAMPLES, lanes)),
@@ -141,7 +144,7 @@ class ArithmeticSide(wiring.Component):
         return m
 
     def _copy(self, m: Module, datapath: ParallelDatapath) -> None:
-        """A word that COPY has read waits for a cycle until it is written."""
+        """What COPY has read waits for a cycle until it is written."""
         sequencer, access = self.sequencer, self.bytes
         was_read, word = Signal(), Signal.like(access.data)
         m.d.sync += was_read.eq(sequencer.reads_seed)

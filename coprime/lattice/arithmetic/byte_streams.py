@@ -1,6 +1,6 @@
 """Numbers from and to the byte memory: unpacked, packed, or compared with each other."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -89,20 +89,28 @@ class ByteStreams(wiring.Component):
             self.write.eq(packer.write),
             self.write_data.eq(packer.word),
         ]
-        # What a comparison finds is in two complementary registers, one for each accumulator.
-        compares, equal, unequal, found = Signal(), Signal(), Signal(), Signal()
-        m.d.comb += found.eq(same(m, self.packed, unpacker.number, self.target))
-        m.d.sync += [
-            compares.eq(puts & self.compare & ~self.wipe),
-            equal.eq(found),
-            unequal.eq(~found),
-        ]
-        with m.If(self.clear):
-            m.d.sync += [self.differs.eq(0), self.agrees.eq(1), self.compared.eq(0)]
-        with m.Elif(compares):
-            m.d.sync += [
-                self.differs.eq(self.differs | unequal),
-                self.agrees.eq(self.agrees & equal),
-                self.compared.eq(self.compared + 1),
-            ]
+        are_equal = same(m, self.packed, unpacker.number, self.target)
+        count_compared(m, self, puts & self.compare & ~self.wipe, are_equal, 1)
         return m
+
+
+def count_compared(
+    m: Module, streams: wiring.Component, now: Value, are_equal: Value, numbers: int
+) -> None:
+    """Count a comparison of so many numbers that is made `now`. What it finds is in two
+    complementary registers, one for each accumulator."""
+    compares, equal, unequal, found = Signal(), Signal(), Signal(), Signal()
+    m.d.comb += found.eq(are_equal)
+    m.d.sync += [
+        compares.eq(now),
+        equal.eq(found),
+        unequal.eq(~found),
+    ]
+    with m.If(streams.clear):
+        m.d.sync += [streams.differs.eq(0), streams.agrees.eq(1), streams.compared.eq(0)]
+    with m.Elif(compares):
+        m.d.sync += [
+            streams.differs.eq(streams.differs | unequal),
+            streams.agrees.eq(streams.agrees & equal),
+            streams.compared.eq(streams.compared + numbers),
+        ]

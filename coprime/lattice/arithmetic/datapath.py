@@ -44,9 +44,13 @@ from .unpacker import WORD_BITS
 
 
 def datapath_ports(
-    constants: Mapping[str, wiring.Member], address_bits: int, sample: wiring.Member
+    constants: Mapping[str, wiring.Member],
+    address_bits: int,
+    sample: wiring.Member,
+    word_bits: int = WORD_BITS,
 ) -> dict[str, wiring.Member]:
-    """Those of Datapath but `slice`: with these for `constants`, and for samples."""
+    """Those of Datapath but `slice`: with these for `constants`, and for samples; and so many bits
+    that the byte memory reads or writes at once."""
     return {
         "step": In(STEP),
         "start": In(1),
@@ -56,8 +60,8 @@ def datapath_ports(
         "sample_address": Out(address_bits),
         "sample": sample,
         **dict.fromkeys(("use", "write"), Out(1)),
-        "write_data": Out(WORD_BITS),
-        "read_data": In(WORD_BITS),
+        "write_data": Out(word_bits),
+        "read_data": In(word_bits),
         **dict.fromkeys(("clear", "wipe", "wiping"), In(1)),
         "wipe_address": In(range(DEPTH)),
         **dict.fromkeys(("differs", "agrees", "wrong"), Out(1)),

@@ -20,7 +20,6 @@ from coprime.cells.block_ram import BlockRam
 from coprime.cells.dsp_slice import DspSlice
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
-from coprime.model.lattice.arithmetic import LANE_BITS
 
 from .operands import PAIR, STAGES, SlotOperands
 from .pipeline import P_BITS, Operands, Pipeline
@@ -37,6 +36,10 @@ WORD = PAIR.size + 1
 """Bits of a word of memory: a pair of coefficients and its parity."""
 TAKES, GIVES = 3, STAGES - 1 + CROSSING
 """Cycles after an even slot in which both rows' words are there, and the first row is written."""
+_BITS = 10 + CROSSING
+"""Cycles from a slot of PACK to its number."""
+PACKS = _BITS + 1
+"""Cycles from the first slot of a word to where both its numbers are there."""
 
 
 class PolynomialLane(Pipeline, wiring.Component):
@@ -50,18 +53,20 @@ class PolynomialLane(Pipeline, wiring.Component):
     Members
     -------
     step, flags (in): of ParallelSlotCounter
-    slots (in), crossed (15 bits, in): slots of this and the cycles before, `valid` if they are this
-        lane's; and whether their words cross
-    low_loads (1 bit, in): the address is of this lane's LOW
+    slots (in), crossed (15 bits, in): slots of this and the cycles before, and whether their words
+        cross
+    low_loads (1 bit, in): the address is of LOW
     a_address (in): what is read
     sum_address, other_address (in): of SlotResults
     table_word (signed 18 bits, in): of Datapath
-    sampled (in), number (12 bits, in): of SlotOperands
+    sampled (in): of SlotOperands
     up_word, low_word (out): the rows' words, complete in cycle 3 after an even slot
     lower, upper (in): in that cycle, the words of the lane's butterfly
     sum_word, other_word (27 bits, out): what this has become, with parities, in cycles 14 and 15
     given (27 bits, in): in these, the lane's word of the first row, and of the second one
-    bits (12 bits, out): of PACK: the number
+    packed, second_packed (12 bits, out): of PACK: a word's two numbers, from PACKS cycles after its
+        first slot on until the next word's come; the second one a cycle later
+    second_comes (12 bits, out): the second one in the cycle before that
     wrong, wipe, wiping, wipe_address : of Datapath
     """
 
@@ -81,12 +86,11 @@ class PolynomialLane(Pipeline, wiring.Component):
                 ),
                 "table_word": In(signed(TABLE_BITS)),
                 "sampled": In(PAIR),
-                "number": In(NUMBER_BITS),
                 **dict.fromkeys(("up_word", "low_word"), Out(PAIR)),
                 **dict.fromkeys(("lower", "upper"), In(PAIR)),
                 **dict.fromkeys(("sum_word", "other_word"), Out(WORD)),
                 "given": In(WORD),
-                "bits": Out(LANE_BITS),
+                **dict.fromkeys(("packed", "second_packed", "second_comes"), Out(NUMBER_BITS)),
                 "wrong": Out(1),
             }
         )
@@ -96,7 +100,7 @@ class PolynomialLane(Pipeline, wiring.Component):
         m = Module()
         flags, step = self.flags, self.step
         m.submodules.memory = memory = self.memory
-        m.submodules.operands = operands = SlotOperands(self.target, shows=True)
+        m.submodules.operands = operands = SlotOperands(self.target, of_lane=True)
         slice_ = DspSlice(P_BITS, self.target, adds_c=True, chooses=True)
         m.submodules.slice = slice_
         m.submodules.reduction = reduction = Reduction(self.target)
@@ -110,19 +114,18 @@ class PolynomialLane(Pipeline, wiring.Component):
         m.d.comb += [
             operands.flags.eq(flags),
             *(port.eq(slot) for port, slot in zip(operands.slots, slots[:STAGES], strict=True)),
-            # Numbers that have been gathered come like a sample.
-            operands.sample.eq(step.sample | flags.multiply),
+            operands.sample.eq(step.sample),
             operands.keeps.eq(step.add | step.subtract),
             operands.word.eq(memory.a_data[:-1]),
-            *same_named(operands, self, "low_loads", "sampled", "number"),
+            *same_named(operands, self, "low_loads", "sampled"),
             operands.wipe.eq(self.wiping),
             memory.a_address.eq(self.a_address),
             results.subtract.eq(step.subtract),
             results.product.eq(reduction.reduced),
             *same_named(results, self, "sum_address", "other_address"),
             *same_named(results, self, "wipe", "wiping", "wipe_address"),
-            self.bits.eq(bits),
         ]
+        self._keep(m, bits)
         self._give(m, late, sums, differences, reduction, results)
         return m
 
@@ -161,6 +164,17 @@ class PolynomialLane(Pipeline, wiring.Component):
             ),
             operands.loaded,
         )
+
+    def _keep(self, m: Module, bits: Signal) -> None:
+        """A word's numbers, until it is the lane's turn to pack them."""
+        slot = self.slots[_BITS]
+        with m.If(slot.valid & ~slot.phase[0]):
+            m.d.sync += self.packed.eq(bits)
+        with m.If(slot.valid & slot.phase[0]):
+            m.d.sync += self.second_packed.eq(bits)
+        with m.If(self.wiping):
+            m.d.sync += [self.packed.eq(0), self.second_packed.eq(0)]
+        m.d.comb += self.second_comes.eq(bits)
 
     def _give(
         self,

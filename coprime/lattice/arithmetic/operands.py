@@ -1,6 +1,6 @@
 """The registers of the words that were read for a slot, and the lanes that are used of them."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -26,7 +26,8 @@ class SlotOperands(wiring.Component):
     Parameters
     ----------
     target (Target)
-    shows (bool): there are outputs `up_word` and `low_word`
+    of_lane (bool): there are outputs `up_word` and `low_word`, and no `number`: numbers of bytes
+        come like a sample
 
     Members
     -------
@@ -39,21 +40,21 @@ class SlotOperands(wiring.Component):
     low (13 bits, out): the old value for a sum
     loaded (1 bit, out): `word` is one that a slot reads
     wipe (1 bit, in): clear all registers
-    up_word, low_word (out): the registers UP and LOW; with `shows` only
+    up_word, low_word (out): the registers UP and LOW; with `of_lane` only
     """
 
-    def __init__(self, target: Target, *, shows: bool = False):
-        self.target, self.shows = target, shows
+    def __init__(self, target: Target, *, of_lane: bool = False):
+        self.target, self.of_lane = target, of_lane
         super().__init__(
             {
                 "flags": In(FLAGS),
                 "slots": In(SLOT).array(STAGES),
                 **dict.fromkeys(("sample", "keeps", "low_loads", "wipe"), In(1)),
                 **dict.fromkeys(("word", "sampled"), In(PAIR)),
-                "number": In(12),
+                **({} if of_lane else {"number": In(12)}),
                 **dict.fromkeys(("first", "second", "low"), Out(LANE_BITS)),
                 "loaded": Out(1),
-                **(dict.fromkeys(("up_word", "low_word"), Out(PAIR)) if shows else {}),
+                **(dict.fromkeys(("up_word", "low_word"), Out(PAIR)) if of_lane else {}),
             }
         )
 
@@ -76,30 +77,21 @@ class SlotOperands(wiring.Component):
             m.d.sync += up.eq(self.word)
         m.d.comb += self.loaded.eq(loads | (loads_up & slots[1].valid))
 
-        # Samples come two cycles after their slot, numbers of bytes one by one.
-        bytes_ = Signal()
-        phase = slots[0].phase
-        m.d.comb += bytes_.eq((flags.multiply | flags.unpack) & ~self.sample)
-        second_phase = Mux(flags.multiply, phase == 1, phase[0])
-        number = Cat(self.number, 0)
-        found = choose_word(m, bytes_, Cat(number, number), self.sampled.as_value(), self.target)
-        with m.If(Mux(bytes_, flags.unpack | (phase == 0), second_phase)):
-            m.d.sync += factor[0].eq(found[:LANE_BITS])
-        with m.If(second_phase):
-            m.d.sync += factor[1].eq(found[LANE_BITS:])
+        self._load_factor(m, factor)
         with m.If(flags.pack & ~self.sample):
             m.d.sync += factor.eq(0)
 
         with m.If(self.wipe):
             m.d.sync += [word.eq(0) for word in (up, low, low_sample, factor)]
 
-        if self.shows:
+        if self.of_lane:
             m.d.comb += [self.up_word.eq(up), self.low_word.eq(low)]
         phase = slots[2].phase
         lane, is_factor, late_lane = Signal(), Signal(), Signal()
         early, late = slots[3].phase, slots[7].phase
         sums_first = flags.inverse | flags.last | flags.pack
         is_odd = Signal()
+        by_number = Const(0) if self.of_lane else flags.unpack
         m.d.comb += [
             is_odd.eq(Mux(phase == 0, slots[2].odd, phase == 2)),
             is_factor.eq(
@@ -112,7 +104,7 @@ class SlotOperands(wiring.Component):
                 Mux(
                     flags.multiply,
                     phase[0] == phase[1],
-                    (phase[0] | flags.pair) & ~flags.unpack,
+                    (phase[0] | flags.pair) & ~by_number,
                 )
             ),
             self.first.eq(select_word(m, [*up, *factor], Cat(lane, is_factor), self.target)),
@@ -128,3 +120,20 @@ class SlotOperands(wiring.Component):
             ),
         ]
         return m
+
+    def _load_factor(self, m: Module, factor: data.View) -> None:
+        """Samples come two cycles after their slot, numbers of bytes one by one."""
+        flags, phase = self.flags, self.slots[0].phase
+        second_phase = Mux(flags.multiply, phase == 1, phase[0])
+        if self.of_lane:
+            with m.If(second_phase):
+                m.d.sync += factor.eq(self.sampled)
+            return
+        bytes_ = Signal()
+        m.d.comb += bytes_.eq((flags.multiply | flags.unpack) & ~self.sample)
+        number = Cat(self.number, 0)
+        found = choose_word(m, bytes_, Cat(number, number), self.sampled.as_value(), self.target)
+        with m.If(Mux(bytes_, flags.unpack | (phase == 0), second_phase)):
+            m.d.sync += factor[0].eq(found[:LANE_BITS])
+        with m.If(second_phase):
+            m.d.sync += factor[1].eq(found[LANE_BITS:])

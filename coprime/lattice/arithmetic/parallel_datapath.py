@@ -2,8 +2,8 @@
 
 Word w of a polynomial is in lane w modulo the number of lanes. All lanes do the same with the same
 address, so that a step takes so many times fewer cycles, but where numbers come from bytes or go
-there. Layers of transforms whose butterflies are of words at one address cross lanes: `crossing`
-says how, `lane` when.
+there: two, of a word, in a cycle. Layers of transforms whose butterflies are of words at one
+address cross lanes: `crossing` says how, `lane` when.
 """
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, signed
@@ -14,9 +14,9 @@ from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 
 from . import crossing
-from .byte_streams import ByteStreams
+from .byte_pairs import PAIR_WORD_BITS, BytePairs
 from .datapath import datapath_ports
-from .lane import GIVES, LANE_STAGES, TAKES, PolynomialLane
+from .lane import GIVES, LANE_STAGES, PACKS, TAKES, PolynomialLane
 from .operands import PAIR
 from .parallel_slots import ParallelSlotCounter
 from .pipeline import address_constants
@@ -37,6 +37,7 @@ class ParallelDatapath(wiring.Component):
     Members
     -------
     table_words (in), sample (in): a word of Datapath for each lane
+    write_data, read_data (64 bits, out, in): two words of bytes
     others : as of Datapath, `sample_address` with fewer bits
     """
 
@@ -46,13 +47,13 @@ class ParallelDatapath(wiring.Component):
         self.lanes = [PolynomialLane(self.control.lane_bits, self.target) for _ in range(lanes)]
         constants = {"table_words": In(signed(TABLE_BITS)).array(lanes)}
         samples = In(PAIR).array(lanes)
-        super().__init__(datapath_ports(constants, self.control.bits, samples))
+        super().__init__(datapath_ports(constants, self.control.bits, samples, PAIR_WORD_BITS))
 
     def elaborate(self, platform: object) -> Module:
         """The lanes, and what they share."""
         m = Module()
         m.submodules.control = control = self.control
-        m.submodules.streams = streams = ByteStreams(self.target)
+        m.submodules.streams = streams = BytePairs()
         for number, lane in enumerate(self.lanes):
             m.submodules[f"lane_{number}"] = lane
         step, flags = self.step, control.flags
@@ -60,7 +61,6 @@ class ParallelDatapath(wiring.Component):
             data.View(SLOT, slot)
             for slot in delayed(m, control.slot.as_value(), LANE_STAGES - 1, "slot")
         ]
-        valid = delayed(m, control.valid, LANE_STAGES - 1, "valid")
         crosses = delayed(m, control.crosses & control.slot.valid, LANE_STAGES - 1, "crosses")
         distance = delayed(m, control.distance, LANE_STAGES - 1, "distance")
         m.d.comb += [
@@ -75,14 +75,12 @@ class ParallelDatapath(wiring.Component):
                 lane.flags.eq(flags),
                 lane.crossed.eq(Cat(crosses)),
                 lane.table_word.eq(self.table_words[number]),
-                lane.number.eq(streams.number),
                 *same_named(lane, self, "wipe", "wiping"),
                 lane.wipe_address.eq(self.wipe_address),
             ]
-            for k, slot in enumerate(slots):
-                m.d.comb += [lane.slots[k].eq(slot), lane.slots[k].valid.eq(valid[k][number])]
+            m.d.comb += [port.eq(slot) for port, slot in zip(lane.slots, slots, strict=True)]
         self._cross(m, slots, distance)
-        self._addresses(m, valid)
+        self._addresses(m)
         address_constants(m, step, self.start, flags, slots[CROSSING:], self.table_address)
         self._gather(m, streams)
         self._connect_streams(m, streams)
@@ -105,7 +103,7 @@ class ParallelDatapath(wiring.Component):
                 lane.given.eq(Mux(slots[GIVES].phase[0], words[1], words[0])),
             ]
 
-    def _addresses(self, m: Module, valid: list[Signal]) -> None:
+    def _addresses(self, m: Module) -> None:
         """As of Datapath. LOW is also read at once where words cross."""
         control, step, flags, slot = self.control, self.step, self.control.flags, self.control.slot
         reads = slot.valid & Mux(flags.multiply, slot.phase == 2, slot.phase[0] & ~flags.pair)
@@ -140,49 +138,44 @@ class ParallelDatapath(wiring.Component):
                 )
             ),
         ]
-        for number, lane in enumerate(self.lanes):
-            is_own = Mux(reads_later, valid[4][number], valid[0][number])
+        for lane in self.lanes:
             m.d.comb += [
                 lane.a_address.eq(address),
-                lane.low_loads.eq(reads_low & is_own),
+                lane.low_loads.eq(reads_low),
                 lane.sum_address.eq(
                     Cat(of_sum[:-1], Mux(flags.pair, roots, Cat(of_sum[-1], result)))
                 ),
                 lane.other_address.eq(Cat(of_other, step.region)),
             ]
 
-    def _gather(self, m: Module, streams: ByteStreams) -> None:
-        """Numbers of bytes that MULTIPLY takes, until there is a word of each lane."""
+    def _gather(self, m: Module, streams: BytePairs) -> None:
+        """Numbers of bytes, until there is a word of each lane."""
         control = self.control
-        gathers = control.flags.multiply & ~self.step.sample
         for number, lane in enumerate(self.lanes):
             word = Signal(PAIR, name=f"gathered_{number}")
-            with m.If(gathers & control.number.valid & (control.place == number)):
-                with m.If(control.number.phase[0]):
-                    m.d.sync += word[1].eq(Cat(streams.number, 0))
-                with m.Else():
-                    m.d.sync += word[0].eq(Cat(streams.number, 0))
+            with m.If(control.takes & (control.place == number)):
+                m.d.sync += [word[0].eq(Cat(streams.number, 0)), word[1].eq(Cat(streams.second, 0))]
             with m.If(self.wiping):
                 m.d.sync += word.eq(0)
-            m.d.comb += lane.sampled.eq(Mux(gathers, word, self.sample[number]))
+            m.d.comb += lane.sampled.eq(Mux(control.gathers, word, self.sample[number]))
 
-    def _connect_streams(self, m: Module, streams: ByteStreams) -> None:
-        """Bytes: numbers are unpacked, and the bits of products packed or compared."""
-        control = self.control
-        numbers = [
-            data.View(SLOT, slot)
-            for slot in delayed(m, control.number.as_value(), 10 + CROSSING, "number")
-        ]
-        place = delayed(m, control.place, 10 + CROSSING, "place")[-1]
+    def _connect_streams(self, m: Module, streams: BytePairs) -> None:
+        """Bytes: numbers are unpacked, and the bits of products packed or compared, a word's two
+        numbers after those of the other one. The first lane's second number comes when its first
+        one is sent."""
+        control, lanes = self.control, self.lanes
+        place = delayed(m, control.place, PACKS, "place")[PACKS]
+        puts = delayed(m, control.gives, PACKS, "gives", reset_less=False)[PACKS]
+        second = [lanes[0].second_comes, *(lane.second_packed for lane in lanes[1:])]
         m.d.comb += [
             streams.flags.eq(control.flags),
-            streams.slot.eq(numbers[0]),
-            streams.next_slot.eq(numbers[1]),
-            streams.packed_slot.eq(numbers[-1]),
+            streams.take.eq(control.takes),
+            streams.put.eq(puts),
+            streams.packed.eq(Array(lane.packed for lane in lanes)[place]),
+            streams.second_packed.eq(Array(second)[place]),
             *same_named(streams, self.step, "sample", "compare", "width"),
             *same_named(streams, self, "start", "clear", "read_data"),
             *same_named(self, streams, "use", "write", "write_data"),
             *same_named(self, streams, "differs", "agrees", "compared"),
-            streams.packed.eq(Array(lane.bits for lane in self.lanes)[place]),
             streams.wipe.eq(self.wiping),
         ]

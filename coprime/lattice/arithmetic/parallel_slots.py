@@ -1,8 +1,9 @@
 """The order of a step's slots on several lanes.
 
 Word w of a polynomial is in lane w modulo the number of lanes, at an address of its own lane. A
-slot is one of all lanes, or, of UNPACK and PACK, of one lane after the other: numbers come and go
-one a cycle. MULTIPLY by bytes begins a word of each lane when the numbers of all of them are there.
+slot is one of all lanes. Numbers of bytes come and go one word a cycle, of one lane after the
+other: UNPACK, and MULTIPLY by bytes, begin with a word of each lane when the numbers of all of them
+are there; PACK begins with one when the numbers of the words before are about to have left.
 """
 
 from collections.abc import Callable
@@ -17,11 +18,11 @@ from coprime.model.lattice.arithmetic import LAYERS
 from .addresses import Addresses
 from .slot_counter import FLAGS, SLOT, delayed, last_phase
 from .steps import (
+    AFTER_PAIRS,
     CROSSING,
     DRAIN,
-    LAST_WORD,
+    PAIR_PREFETCH,
     PAUSE,
-    PREFETCH,
     STEP,
     StepType,
     crosses,
@@ -40,8 +41,9 @@ class ParallelSlotCounter(wiring.Component):
     Members
     -------
     step, start, wipe, busy, done, flags, slot : as of SlotCounter
-    valid (out): the slot is one of this lane; a bit for each
-    number (out): of SLOT: of a number of bytes, its word's `valid` and `phase`
+    gathers (1 bit, out): the step is one that takes bytes
+    takes (1 bit, out): a word's two numbers come in this cycle
+    gives (1 bit, out): they go so many cycles later as after the first slot of PACK
     place (out): the lane of this word
     lower, upper, pair (out): as of SlotCounter, of fewer bits
     crosses (1 bit, out): the two words of a butterfly are in two lanes at one address; `lower` and
@@ -59,8 +61,7 @@ class ParallelSlotCounter(wiring.Component):
                 **dict.fromkeys(("busy", "done"), Out(1)),
                 "flags": Out(FLAGS),
                 "slot": Out(SLOT),
-                "valid": Out(lanes),
-                "number": Out(SLOT),
+                **dict.fromkeys(("gathers", "takes", "gives"), Out(1)),
                 "place": Out(self.lane_bits),
                 **dict.fromkeys(("lower", "upper"), Out(self.bits)),
                 "pair": Out(self.bits - 1),
@@ -76,7 +77,8 @@ class ParallelSlotCounter(wiring.Component):
         kind, flags, below = self.step.kind, self.flags, self.lane_bits
         phase, word, layer = Signal(2), Signal(LAYERS), Signal(range(LAYERS))
         begins, valid, word_ends, layer_ends, last = (Signal() for _ in range(5))
-        butterflies, layers, gathers, by_lane = (Signal() for _ in range(4))
+        butterflies, layers, by_lane = Signal(), Signal(), Signal()
+        gathers = self.gathers
         final_phase = look_up([last_phase(step_type) for step_type in StepType], kind, 2)
         final_layer = look_up([last_layer(step_type) for step_type in StepType], kind, 3)
         passed = Signal(LAYERS)
@@ -84,16 +86,16 @@ class ParallelSlotCounter(wiring.Component):
             *(flags[step_type.name.lower()].eq(kind == step_type.value) for step_type in StepType),
             layers.eq(flags.transform | flags.inverse),
             butterflies.eq(layers | flags.last),
-            gathers.eq(flags.multiply & ~self.step.sample),
-            by_lane.eq(flags.unpack | flags.pack | gathers),
+            gathers.eq(flags.unpack | (flags.multiply & ~self.step.sample)),
+            by_lane.eq(flags.pack | gathers),
             # A slot of all lanes passes over the bits of the lane.
             passed.eq(word | Mux(by_lane, 0, self.lanes - 1)),
-            word_ends.eq(Mux(gathers, phase[0], phase == final_phase)),
+            word_ends.eq(by_lane | (phase == final_phase)),
             layer_ends.eq(word_ends & passed[:-1].all() & (butterflies | word[-1])),
             last.eq(valid & layer_ends & (layer == final_layer)),
             self.place.eq(word[:below]),
-            self.number.valid.eq(valid),
-            self.number.phase.eq(phase),
+            self.takes.eq(valid & gathers),
+            self.gives.eq(valid & flags.pack),
             self.crosses.eq(self._by_layer(layer, crosses)),
             self.distance.eq(Mux(flags.inverse, layer, LAYERS - 1 - layer)),
             addresses.butterflies.eq(butterflies),
@@ -114,26 +116,29 @@ class ParallelSlotCounter(wiring.Component):
                 m.d.sync += [word.eq(0), layer.eq(layer + 1)]
         with m.If(self.start):
             m.d.sync += layer.eq(0)
-        gathered = valid & gathers & phase[0] & word[:below].all()
+        gathered = valid & gathers & word[:below].all()
         self._tell(m, addresses, Cat(phase, valid, layer == 0), word, gathered)
         m.d.comb += self.slot.block_ends.eq(
             valid & word_ends & (flags.pair | (layers & addresses.block_ends))
         )
 
-        fetches, pauses = flags.unpack | gathers, Signal()
+        pauses = Signal()
         m.d.comb += pauses.eq(layer_ends & valid & self._by_layer(layer, pauses_after))
         waited = [
             delayed(m, event, cycles, name, reset_less=False)[cycles]
             for event, cycles, name in (
-                (self.start & fetches, PREFETCH, "fetched"),
+                (self.start & gathers, PAIR_PREFETCH, "fetched"),
                 (pauses, PAUSE, "paused"),
             )
         ]
-        after = delayed(m, last & gathers, LAST_WORD, "after", reset_less=False)[LAST_WORD]
-        ends, drain = (last & ~gathers) | after, DRAIN + CROSSING
+        after = delayed(m, last, max(AFTER_PAIRS.values()), "after", reset_less=False)
+        ends: Value = last
+        for step_type, cycles in AFTER_PAIRS.items():
+            ends = Mux(by_lane & flags[step_type.name.lower()], after[cycles], ends)
+        drain = DRAIN + CROSSING
         drained = delayed(m, ends, drain, "drained", reset_less=False)[drain]
         m.d.comb += [
-            begins.eq((self.start & ~fetches) | (Cat(waited).any() & self.busy)),
+            begins.eq((self.start & ~gathers) | (Cat(waited).any() & self.busy)),
             self.done.eq(drained & self.busy),
         ]
         with m.If(self.start):
@@ -161,12 +166,12 @@ class ParallelSlotCounter(wiring.Component):
     def _tell(
         self, m: Module, addresses: Addresses, slot: Value, word: Value, gathered: Value
     ) -> None:
-        """The slot of the lanes. Of a word whose numbers have been gathered there are four, of
-        which the first one comes with the last number."""
-        flags, below = self.flags, self.lane_bits
+        """The slot of the lanes. Of words whose numbers have been gathered there are two or four,
+        of which the first one comes with the last number; of words that are packed two."""
+        flags, below, gathers = self.flags, self.lane_bits, self.gathers
         phase, valid, first = slot[:2], slot[2], slot[3]
-        gathers = flags.multiply & ~self.step.sample
-        since = delayed(m, gathered, LAST_WORD, "gathered", reset_less=False)
+        since = delayed(m, gathered, 3, "gathered", reset_less=False)
+        late = Cat(since[2:]) & flags.multiply.replicate(2)
         kept = Signal(self.bits)
         with m.If(gathered):
             m.d.sync += kept.eq(word[below:])
@@ -175,24 +180,21 @@ class ParallelSlotCounter(wiring.Component):
             self.lower.eq(addresses.lower),
             self.upper.eq(addresses.upper),
             self.pair.eq(addresses.word[1:]),
-            self.slot.valid.eq(Mux(gathers, Cat(since).any(), valid)),
-            self.slot.phase.eq(
-                Mux(
-                    gathers,
-                    Cat(since[1] | since[3], since[2] | since[3]),
-                    Cat(phase[0] | (flags.pair & addresses.word[0]), phase[1]),
-                )
-            ),
             self.slot.odd.eq(addresses.word[0]),
             self.slot.first.eq(first),
-            *(
-                self.valid[lane].eq(
-                    Mux(
-                        flags.unpack | flags.pack,
-                        valid & (word[:below] == lane),
-                        self.slot.valid,
-                    )
-                )
-                for lane in range(self.lanes)
-            ),
         ]
+        with m.If(gathers):
+            m.d.comb += [
+                self.slot.valid.eq(since[0] | since[1] | late.any()),
+                self.slot.phase.eq(Cat(since[1] | late[1], late.any())),
+            ]
+        with m.Elif(flags.pack):
+            m.d.comb += [
+                self.slot.valid.eq(valid & ~word[1:below].any()),
+                self.slot.phase.eq(word[0]),
+            ]
+        with m.Else():
+            m.d.comb += [
+                self.slot.valid.eq(valid),
+                self.slot.phase.eq(Cat(phase[0] | (flags.pair & addresses.word[0]), phase[1])),
+            ]

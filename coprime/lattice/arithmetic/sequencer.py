@@ -63,6 +63,7 @@ class ArithmeticSequencer(wiring.Component):
     ----------
     program (AssembledArithmetic)
     address_bits (int): of the byte memory
+    words (int): of bytes that have one address, 1 or 2
 
     Members
     -------
@@ -87,8 +88,11 @@ class ArithmeticSequencer(wiring.Component):
         one of `use`; only of programs with COPY
     """
 
-    def __init__(self, program: AssembledArithmetic, address_bits: int, target: Target):
+    def __init__(
+        self, program: AssembledArithmetic, address_bits: int, target: Target, *, words: int = 1
+    ):
         self.program, self.target = program, target
+        self.seed_accesses = SEED_WORDS // words
         self.word = Signal(WORD_BITS)  # the instruction that is executed
         inputs = ("start", "step_done", "use", "available", "differs", "agrees", "forget", "wipe")
         outputs = ("busy", "done", "start_step", "release", "post", "take", "compare")
@@ -241,8 +245,9 @@ class ArithmeticSequencer(wiring.Component):
         return code
 
     def _copy(self, m: Module, exchanges: Signal) -> Value:
-        """A word in four cycles: read, exchange, write, exchange; whether it is the last one."""
-        count = Signal(range(4 * SEED_WORDS))
+        """What has one address in four cycles: read, exchange, write, exchange; whether it is the
+        last one."""
+        count = Signal(range(4 * self.seed_accesses))
         phase = count[:2]
         m.d.sync += count.eq(count + 1)
         m.d.comb += [
@@ -276,8 +281,8 @@ class ArithmeticSequencer(wiring.Component):
         return (self.compared != needed) | self.contradicts
 
     def _place(self, m: Module, place: Value) -> Value:
-        """The address of a place, which may depend on the parameter set. It is a multiple of the
-        words of a seed."""
+        """The address of a place, which may depend on the parameter set. It is a multiple of a
+        seed's."""
         sets = len(self.program.counts)
         rows = [
             address // SEED_WORDS
@@ -287,7 +292,7 @@ class ArithmeticSequencer(wiring.Component):
                 *(0,) * ((1 << PLACE_BITS) - len(self.program.places)),
             )
         ]
-        low = bits_for(SEED_WORDS - 1)
+        low = bits_for(self.seed_accesses - 1)
         by_set = Cat(place, self.parameter_set)
         seeds = place_table(m, rows, by_set, len(self.address) - low, self.target)
         return Cat(Const(0, low), seeds)

@@ -12,7 +12,7 @@
 | PACK | bytes = P, or P plus `sample`, compressed; with `compare` both are compared | 256 |
 
 A slot is a cycle of the slice. Of several lanes, each with a slice, a slot is a cycle of all
-slices: there are so many times fewer, but where numbers come from bytes or go there, one a cycle.
+slices: there are so many times fewer, but where numbers come from bytes or go there, two a cycle.
 """
 
 import enum
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from amaranth.lib import data
 
-from coprime.model.lattice.arithmetic import LAYERS, WIDTHS, WORDS, N
+from coprime.model.lattice.arithmetic import LAYERS, WIDTHS, WORDS
 
 
 class StepType(enum.Enum):
@@ -60,13 +60,18 @@ SLOTS = {
     StepType.UNPACK: 256,
     StepType.PACK: 256,
 }
-LAST_WORD = 3
-"""Slots of MULTIPLY after a word's first one."""
 PREFETCH = 6
 """Cycles before the first slot of a step that takes bytes from its beginning on."""
 DRAIN = 11
 """Cycles after a step's last slot. Its last results are written in the cycle after these, and the
 next step begins later."""
+
+PAIR_PREFETCH = 3
+"""The same with several lanes, whose numbers come from two words at once."""
+AFTER_PAIRS = {StepType.UNPACK: 1, StepType.MULTIPLY: 3, StepType.PACK: 2}
+"""Cycles that follow the last two numbers with several lanes, before the other ones: of UNPACK and
+MULTIPLY the slots of the last words after their first one; of PACK a number waits for the other one
+of its word, and a cycle longer until it is written."""
 
 CROSSING = 2
 """Cycles by which all that follows a slot's operands is later with several lanes, where words may
@@ -138,13 +143,12 @@ class PolynomialStep:
         return self.kind is StepType.UNPACK or (self.kind is StepType.MULTIPLY and not self.sample)
 
     def slots(self, lanes: int = 1) -> int:
-        """Cycles from its first slot to its last one, with so many lanes."""
+        """Cycles from its first slot to its last one, with so many lanes; or from its first number
+        of bytes to AFTER_PAIRS."""
         if lanes == 1:
             return SLOTS[self.kind]
-        if self.kind in (StepType.UNPACK, StepType.PACK):
-            return SLOTS[self.kind]
-        if self.kind is StepType.MULTIPLY and not self.sample:  # the last word's slots come later
-            return N + LAST_WORD
+        if self.prefetches or self.kind is StepType.PACK:
+            return WORDS + AFTER_PAIRS[self.kind]
         pauses = sum(pauses_after(self.kind, layer, lanes) for layer in range(LAYERS))
         return SLOTS[self.kind] // lanes + PAUSE * pauses
 
@@ -155,8 +159,8 @@ class PolynomialStep:
 
     def cycles_on(self, lanes: int) -> int:
         """The same with so many lanes."""
-        drain = DRAIN + (CROSSING if lanes > 1 else 0)
-        return PREFETCH * self.prefetches + self.slots(lanes) + drain
+        prefetch, drain = (PREFETCH, DRAIN) if lanes == 1 else (PAIR_PREFETCH, DRAIN + CROSSING)
+        return prefetch * self.prefetches + self.slots(lanes) + drain
 
     def fields(self) -> dict[str, object]:
         """As a constant of STEP."""

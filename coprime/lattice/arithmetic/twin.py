@@ -120,7 +120,8 @@ class ArithmeticTwin:
             case Code.EXCHANGE:
                 self._address, self._other = self._other, self._address
             case Code.COPY:
-                self._left, self._state = 4 * SEED_WORDS, _State.COPY
+                # Only with several lanes, which copy two words at once.
+                self._left, self._state = 4 * SEED_WORDS // 2, _State.COPY
                 return ArithmeticEvents()
             case Code.LOOP:
                 following = self._loop(instruction.over, instruction.label)

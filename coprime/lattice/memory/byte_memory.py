@@ -10,9 +10,15 @@ consecutive cycles. A word of the sponge side waits in a register, for one cycle
 sponge side that offers a word at most every other cycle is never held up. Whichever side needs
 bytes of the other one awaits its POST, which comes later than that: no word is read in the cycle in
 which it is written.
+
+Where several lanes compute, two banks hold the even words and the odd ones, so that the arithmetic
+side reads or writes two words at once. The others still have one.
 """
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from functools import reduce
+from operator import or_
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -28,22 +34,27 @@ WORD_BITS = 32
 class ByteAccess(wiring.Signature):
     """The arithmetic side's port B, seen from the side.
 
+    Parameters
+    ----------
+    address_bits (int)
+    words (int): read or written at once, 1 or 2
+
     Members
     -------
     use (1 bit, out): this cycle reads or writes; never in two consecutive cycles
-    address (out): of a word
-    write (1 bit, out), write_data (32 bits, out): it writes; only with `use`
-    data (32 bits, in): the word that the cycle before read; undefined after any other one
+    address (out): of a word, or of two words
+    write (1 bit, out), write_data (32 or 64 bits, out): it writes; only with `use`
+    data (32 or 64 bits, in): what the cycle before read; undefined after any other one
     """
 
-    def __init__(self, address_bits: int):
+    def __init__(self, address_bits: int, words: int = 1):
         super().__init__(
             {
                 "use": Out(1),
                 "address": Out(address_bits),
                 "write": Out(1),
-                "write_data": Out(WORD_BITS),
-                "data": In(WORD_BITS),
+                "write_data": Out(words * WORD_BITS),
+                "data": In(words * WORD_BITS),
             }
         )
 
@@ -58,14 +69,15 @@ class ByteMemory(wiring.Component):
 
     Parameters
     ----------
-    depth (int): words
+    depth (int): words; even with two banks
+    banks (int): 1, or 2: of even words, and of odd ones
     target (Target): LUTs are placed on xc7
 
     Members
     -------
     address, word (in, out): what the sponge side reads; the word a cycle after its address
     writes (in): the sponge side's words of `addressed_word`
-    arithmetic (in): ByteAccess
+    arithmetic (in): ByteAccess, of a word of each bank
     host_reads (1 bit, in): the host reads instead of the sponge side, and loads; nobody else writes
     host_address (in): what it reads, `word` as well
     loads (in): the host's words of `addressed_word`; taken while the host reads
@@ -76,16 +88,25 @@ class ByteMemory(wiring.Component):
         written with; a cycle after the word
     """
 
-    def __init__(self, depth: int, target: Target = Target.GENERIC):
+    def __init__(self, depth: int, target: Target = Target.GENERIC, *, banks: int = 1):
         self.depth, self.target = depth, Target(target)
-        self.memory = ParityRam(WORD_BITS, depth, streams=True, parities=True, target=self.target)
+        self.banks = [
+            ParityRam(
+                *(WORD_BITS, depth // banks),
+                streams=True,
+                parities=True,
+                target=self.target,
+            )
+            for _ in range(banks)
+        ]
+        self.bank_bits = bank_bits = banks - 1
         self.address_bits = bits = bits_for(depth - 1)
         super().__init__(
             {
                 "address": In(bits),
                 "word": Out(WORD_BITS),
                 "writes": In(stream.Signature(addressed_word(bits))),
-                "arithmetic": In(ByteAccess(bits)),
+                "arithmetic": In(ByteAccess(bits - bank_bits, banks)),
                 "host_reads": In(1),
                 "host_address": In(bits),
                 "loads": In(stream.Signature(addressed_word(bits))),
@@ -99,24 +120,17 @@ class ByteMemory(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Multiplex port B, and wipe."""
         m = Module()
-        m.submodules.memory = memory = self.memory
         arithmetic, writes, loads = self.arithmetic, self.writes, self.loads
         wiping, cleared = Signal(init=1), self.wiped
         # A word that the sponge side has given, and whether it is written now.
         held, holds, stores = Signal.like(writes.payload), Signal(), Signal()
-        host = self.host_reads
+        host, below = self.host_reads, self.bank_bits
+        address = choose_word(m, host, self.host_address, self.address, self.target)
         m.d.comb += [
             stores.eq(holds & ~(arithmetic.use | host | wiping)),
             writes.ready.eq(~holds | stores),
             loads.ready.eq(host & ~wiping),
-            memory.a_address.eq(choose_word(m, host, self.host_address, self.address, self.target)),
-            memory.b_write.eq(
-                wiping | Mux(host, loads.valid, Mux(arithmetic.use, arithmetic.write, holds))
-            ),
-            self.word.eq(memory.a_data),
-            arithmetic.data.eq(memory.b_data),
             self.wiping.eq(wiping),
-            self.wrong.eq(memory.wrong),
         ]
         with m.If(stores):
             m.d.sync += holds.eq(0)
@@ -124,18 +138,42 @@ class ByteMemory(wiring.Component):
             m.d.sync += [holds.eq(1), held.eq(writes.payload)]
         with m.If(wiping):
             m.d.sync += [holds.eq(0), held.eq(0)]
-        addresses = [arithmetic.address, loads.payload.address, held.address, cleared]
-        words = [arithmetic.write_data, loads.payload.data, held.data, Const(0, WORD_BITS)]
+        addresses = [loads.payload.address, held.address, cleared]
+        addresses = [arithmetic.address, *(word_address[below:] for word_address in addresses)]
         # Whether there is a word to write comes late: addresses and words do not wait for it.
         choice = Cat(wiping | host, wiping | ~(host | arithmetic.use))
+        for number, bank in enumerate(self.banks):
+            m.submodules[f"bank_{number}" if below else "memory"] = bank
+            written = arithmetic.write_data.word_select(number, WORD_BITS)
+            words = [written, loads.payload.data, held.data, Const(0, WORD_BITS)]
+            is_loaded = self._is_of(number, loads.valid, loads.payload.address)
+            is_stored = self._is_of(number, holds, held.address)
+            m.d.comb += [
+                bank.a_address.eq(address[below:]),
+                bank.b_write.eq(
+                    wiping | Mux(host, is_loaded, Mux(arithmetic.use, arithmetic.write, is_stored))
+                ),
+                bank.b_address.eq(select_word(m, addresses, choice, self.target)),
+                bank.b_write_data.eq(select_word(m, words, choice, self.target)),
+                # Of each word before one is selected, which is three levels of logic earlier.
+                bank.b_write_parity.eq(Cat(word.xor() for word in words).bit_select(choice, 1)),
+            ]
         m.d.comb += [
-            memory.b_address.eq(select_word(m, addresses, choice, self.target)),
-            memory.b_write_data.eq(select_word(m, words, choice, self.target)),
-            # Of each word before one is selected, which is three levels of logic earlier.
-            memory.b_write_parity.eq(Cat(word.xor() for word in words).bit_select(choice, 1)),
+            arithmetic.data.eq(Cat(bank.b_data for bank in self.banks)),
+            self.wrong.eq(reduce(or_, (bank.wrong for bank in self.banks))),
+            self.word.eq(self.banks[0].a_data),
         ]
+        if below:
+            is_odd = Signal()
+            m.d.sync += is_odd.eq(address[0])
+            with m.If(is_odd):
+                m.d.comb += self.word.eq(self.banks[1].a_data)
         with m.If(wiping):
             m.d.sync += [cleared.eq(cleared + 1), wiping.eq(~cleared.all())]
         with m.If(self.wipe):
             m.d.sync += [wiping.eq(1), cleared.eq(0)]
         return m
+
+    def _is_of(self, number: int, valid: Value, address: Value) -> Value:
+        """Whether there is a word, of this address, for a bank."""
+        return valid & (address[0] == number) if self.bank_bits else valid

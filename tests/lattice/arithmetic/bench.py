@@ -28,7 +28,7 @@ class DatapathBench:
     ----------
     sample : the oldest polynomial of the sample buffer
     words : 32-bit words of bytes
-    pointer : the next one that is read or written
+    pointer : the next one that is read or written, of `at_once` at a time
     """
 
     def __init__(self, lanes=1):
@@ -38,7 +38,7 @@ class DatapathBench:
         self.memories = [part.memory.data for part in parts]
         self.sample = [0] * N
         self.words = [0] * 128
-        self.pointer = 0
+        self.pointer, self.at_once = 0, 1 if lanes == 1 else 2
         self.uses = []
 
     def run(self, script):
@@ -62,15 +62,16 @@ class DatapathBench:
                     pair = [x % (1 << LANE) for x in self.sample[first : first + 2]]
                     context.set(samples[lane], pair)
                 # What is not read is anything.
-                found = 0x5A5AA5A5
+                found = 0x5A5AA5A55A5AA5A5 >> (64 - 32 * self.at_once)
                 if use:
                     assert not self.uses or self.uses[-1] < cycle - 1
                     self.uses.append(cycle)
+                    used = slice(self.pointer, self.pointer + self.at_once)
                     if write:
-                        self.words[self.pointer] = data
+                        self.words[used] = [data & 0xFFFFFFFF, data >> 32][: self.at_once]
                     else:
-                        found = self.words[self.pointer]
-                    self.pointer += 1
+                        found = sum(word << 32 * k for k, word in enumerate(self.words[used]))
+                    self.pointer += self.at_once
                 context.set(dut.read_data, found)
                 cycle += 1
 
