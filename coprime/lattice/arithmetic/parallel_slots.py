@@ -21,14 +21,20 @@ from .steps import (
     AFTER_PAIRS,
     CROSSING,
     DRAIN,
+    LAYERED,
     PAIR_PREFETCH,
-    PAUSE,
     STEP,
     StepType,
     crosses,
     last_layer,
-    pauses_after,
+    pause_after,
 )
+
+
+def _pauses(lanes: int) -> list[int]:
+    """Cycles of all pauses that there are."""
+    found = {pause_after(kind, layer, lanes) for kind in LAYERED for layer in range(LAYERS)}
+    return sorted(found - {0})
 
 
 class ParallelSlotCounter(wiring.Component):
@@ -122,14 +128,16 @@ class ParallelSlotCounter(wiring.Component):
             valid & word_ends & (flags.pair | (layers & addresses.block_ends))
         )
 
-        pauses = Signal()
-        m.d.comb += pauses.eq(layer_ends & valid & self._by_layer(layer, pauses_after))
+        waits, pauses = [(self.start & gathers, PAIR_PREFETCH, "fetched")], []
+        for cycles in _pauses(self.lanes):
+            now = Signal(name=f"pauses_{cycles}")
+            is_next = self._by_layer(layer, lambda *of, cycles=cycles: pause_after(*of) == cycles)
+            m.d.comb += now.eq(layer_ends & valid & is_next)
+            pauses.append(now)
+            waits.append((now, cycles, f"paused_{cycles}"))
         waited = [
             delayed(m, event, cycles, name, reset_less=False)[cycles]
-            for event, cycles, name in (
-                (self.start & gathers, PAIR_PREFETCH, "fetched"),
-                (pauses, PAUSE, "paused"),
-            )
+            for event, cycles, name in waits
         ]
         after = delayed(m, last, max(AFTER_PAIRS.values()), "after", reset_less=False)
         ends: Value = last
@@ -145,7 +153,7 @@ class ParallelSlotCounter(wiring.Component):
             m.d.sync += self.busy.eq(1)
         with m.If(begins):
             m.d.sync += valid.eq(1)
-        with m.If(last | pauses):
+        with m.If(last | Cat(pauses).any()):
             m.d.sync += valid.eq(0)
         with m.If(self.done):
             m.d.sync += self.busy.eq(0)
@@ -155,11 +163,7 @@ class ParallelSlotCounter(wiring.Component):
 
     def _by_layer(self, layer: Value, holds: Callable[[StepType, int, int], bool]) -> Value:
         """Whether something holds for the step's layer."""
-        rows = [
-            holds(kind, number, self.lanes)
-            for kind in (StepType.TRANSFORM, StepType.INVERSE)
-            for number in range(8)
-        ]
+        rows = [holds(kind, number, self.lanes) for kind in LAYERED for number in range(8)]
         found = look_up(rows, Cat(layer, self.flags.inverse), 1)
         return found & (self.flags.transform | self.flags.inverse)
 

@@ -36,6 +36,10 @@ class StepType(enum.Enum):
     PACK = 7
 
 
+LAYERED = (StepType.TRANSFORM, StepType.INVERSE)
+"""Steps of several layers."""
+
+
 class Region(enum.Enum):
     """A polynomial's place in the memory of 1,024 words: its address's upper three bits. Products
     with roots of vector j are in the 64 words from 512 + 64 j on."""
@@ -77,8 +81,11 @@ CROSSING = 2
 """Cycles by which all that follows a slot's operands is later with several lanes, where words may
 cross from one to another."""
 PAUSE = 8
-"""Cycles without a slot between two layers of which the second one would read what is not written
-yet, or read or write when the first one does."""
+"""Cycles without a slot between two layers of which only one crosses lanes: the second one would
+read or write when the first one does."""
+_SUM = 14
+"""Cycles after a butterfly's first slot from which on its sum may be read, of a transform; the
+other result a cycle later. Both results of an inverse are there before they are needed."""
 
 
 def crosses(kind: StepType, layer: int, lanes: int) -> bool:
@@ -95,16 +102,18 @@ def last_layer(kind: StepType) -> int:
     return {StepType.TRANSFORM: LAYERS - 1, StepType.INVERSE: LAYERS - 2}.get(kind, 0)
 
 
-_SHORT_LAYER = 32
-"""Slots of a layer from which on the next one begins at once, if it is of the same kind."""
-
-
-def pauses_after(kind: StepType, layer: int, lanes: int) -> bool:
-    """Whether there is a PAUSE between a layer and the next one."""
+def pause_after(kind: StepType, layer: int, lanes: int) -> int:
+    """Cycles without a slot between a layer and the next one."""
     if lanes == 1 or layer >= last_layer(kind):
-        return False
-    before, after = crosses(kind, layer, lanes), crosses(kind, layer + 1, lanes)
-    return before != after or (not before and WORDS // lanes < _SHORT_LAYER)
+        return 0
+    if crosses(kind, layer, lanes) != crosses(kind, layer + 1, lanes):
+        return PAUSE
+    if crosses(kind, layer, lanes) or kind is StepType.INVERSE:
+        return 0
+    # The next layer begins with the sum of the butterfly that is half a block after the first one.
+    rows = WORDS // lanes
+    half_block = rows >> layer + 2
+    return max(0, 2 * half_block + _SUM - rows)
 
 
 STEP = data.StructLayout(
@@ -149,8 +158,8 @@ class PolynomialStep:
             return SLOTS[self.kind]
         if self.prefetches or self.kind is StepType.PACK:
             return WORDS + AFTER_PAIRS[self.kind]
-        pauses = sum(pauses_after(self.kind, layer, lanes) for layer in range(LAYERS))
-        return SLOTS[self.kind] // lanes + PAUSE * pauses
+        pauses = sum(pause_after(self.kind, layer, lanes) for layer in range(LAYERS))
+        return SLOTS[self.kind] // lanes + pauses
 
     @property
     def cycles(self) -> int:
