@@ -105,7 +105,7 @@ class SpongeSide(wiring.Component):
     address_bits (int): of the byte memory
     target (Target): LUTs are placed on xc7
     masked (bool): the hash unit computes in two shares
-    samples_pairs (bool): as of OutputRouter
+    samples_pairs (bool): as of OutputRouter; messages are then read a word a cycle
     """
 
     def __init__(
@@ -122,6 +122,7 @@ class SpongeSide(wiring.Component):
             *(slices, 2, length_bits(program), target), whole_outputs=True, masked=masked
         )
         self.program, self.address_bits, self.target = program, address_bits, Target(target)
+        self.samples_pairs = samples_pairs
         self.sequencer = SpongeSequencer(program, address_bits, self.target)
         self.router = OutputRouter(
             *(program, address_bits, self.sequencer.resume, self.target),
@@ -138,7 +139,7 @@ class SpongeSide(wiring.Component):
         m.submodules.sequencer = sequencer = self.sequencer
         m.submodules.absorber = absorber = Absorber(
             *(self.program.format, self.address_bits, self.target),
-            every_cycle=self.program.pairs,
+            every_cycle=self.samples_pairs,
         )
         m.submodules.router = router = self.router
         connect(m, sequencer.commands, hash_unit.command)

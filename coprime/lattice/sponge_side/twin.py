@@ -407,7 +407,7 @@ class SpongeSideTwin:
     def _forget(self) -> None:
         """What a wipe ends."""
         self._router = _Router(samples_pairs=self._samples_pairs)
-        self._absorber = _Absorber(every_cycle=self.program.pairs)
+        self._absorber = _Absorber(every_cycle=self._samples_pairs)
         self._begin_comparison()
         self.busy = self._repeating = self._tail_due = self._fetched = False
         self._repeats = 0
@@ -503,7 +503,7 @@ class SpongeSideTwin:
         self._fetched = not (goes or routed.failed is not None)
         if routed.failed is not None:
             router.second = None
-            self._absorber = _Absorber(every_cycle=self.program.pairs)
+            self._absorber = _Absorber(every_cycle=self._samples_pairs)
             self._repeating, self._state = True, routed.failed.resume
             self._tail_due = False
             self._repeats = (routed.failed.repeats + 1) % REPEATS
