@@ -132,8 +132,8 @@ later than both have ended, as a register shows faults |
         self.programs = lattice_programs(
             ml_kem, ml_dsa, verify_only=verify_only, parallel=lanes > 1
         )
-        # The lanes of ML-KEM use two words at once.
-        banks = 2 if ml_kem and lanes > 1 else 1
+        # Several lanes read or write two words at once.
+        banks = 1 if lanes == 1 else 2
         self.memory = ByteMemory(self.programs.memory_words, target, banks=banks)
         bits = self.memory.address_bits
         self.samples = SampleBuffer(

@@ -5,12 +5,10 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from .byte_streams import COUNT_BITS, count_compared
-from .number_pairs import PairPacker, PairUnpacker
+from .number_pairs import PAIR_WORD_BITS, PairPacker, PairUnpacker
 from .slot_counter import FLAGS
 from .steps import BYTE_WIDTHS
-from .unpacker import NUMBER_BITS, WORD_BITS
-
-PAIR_WORD_BITS = 2 * WORD_BITS
+from .unpacker import NUMBER_BITS
 
 
 class BytePairs(wiring.Component):
@@ -49,8 +47,8 @@ class BytePairs(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Both take turns of two cycles at the byte memory."""
         m = Module()
-        m.submodules.unpacker = unpacker = PairUnpacker(BYTE_WIDTHS, PAIR_WORD_BITS)
-        m.submodules.packer = packer = PairPacker(BYTE_WIDTHS, PAIR_WORD_BITS)
+        m.submodules.unpacker = unpacker = PairUnpacker(BYTE_WIDTHS)
+        m.submodules.packer = packer = PairPacker(BYTE_WIDTHS)
         flags, turn = self.flags, Signal()
         m.d.sync += turn.eq(~turn)
         m.d.comb += [

@@ -29,7 +29,7 @@ from .high_low import (
 from .high_low import power_of_two_parts as parts_of
 from .norm_check import NormBound, NormCheck
 from .number_packer import HINT_BITS, ML_DSA_WIDTHS, WORD_BITS, NumberPacker
-from .number_pairs import PairPacker, PairUnpacker
+from .number_pairs import PAIR_WORD_BITS, PairPacker, PairUnpacker
 from .number_unpacker import NumberUnpacker
 from .slot_counter import delayed
 
@@ -84,7 +84,7 @@ class LargeBytes(wiring.Component):
     start (1 bit, in): bytes begin with a new word
     unpacks (1 bit, in): with `start`: the words of 256 numbers are fetched
     take (1 bit, in): the next number, from the 7th cycle after `start` on, or with `takes_pairs`
-        the 8th
+        the 5th
     number (8 bits, out): the lowest bits of the number, in the cycle of `take`
     unpacked (signed 24 bits, out): most less its value; of t1 its value times 2^13
     r (signed 24 bits, in), put (1 bit, in): a number in [-q, q)
@@ -95,7 +95,8 @@ class LargeBytes(wiring.Component):
         is checked
     found (out): a stream of hints: whether the sum of both has another high part than the first
     use, write (1 bit, out): a word of bytes is read or written; never in two consecutive cycles
-    write_data, read_data (32 bits, out, in): it; what was read a cycle later
+    write_data, read_data (32 bits, or with `takes_pairs` 64 bits, out, in): it; what was read a
+        cycle later
     clear (1 bit, in), exceeds (1 bit, out): as of NormCheck
     wipe (1 bit, in): clear the words
 
@@ -108,6 +109,7 @@ class LargeBytes(wiring.Component):
 
     def __init__(self, *, verify_only: bool = False, takes_pairs: bool = False):
         self.verify_only, self.takes_pairs = verify_only, takes_pairs
+        word_bits = PAIR_WORD_BITS if takes_pairs else WORD_BITS
         of_pairs = {
             "pairs": In(1),
             "second_unpacked": Out(NUMBER),
@@ -134,8 +136,8 @@ class LargeBytes(wiring.Component):
                 "compares": In(1),
                 "found": Out(stream.Signature(1, always_ready=True)),
                 **dict.fromkeys(("use", "write"), Out(1)),
-                "write_data": Out(WORD_BITS),
-                "read_data": In(WORD_BITS),
+                "write_data": Out(word_bits),
+                "read_data": In(word_bits),
                 "clear": In(1),
                 "exceeds": Out(1),
                 "wipe": In(1),

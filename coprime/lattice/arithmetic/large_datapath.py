@@ -51,9 +51,11 @@ def large_datapath_ports(
     sample: Member,
     *,
     hints: int = 1,
+    word_bits: int = BYTES_WORD_BITS,
 ) -> dict[str, Member]:
     """Ports of a datapath: with these members for what may follow before `done`, for constants, for
-    addresses of samples, and for a sample, or one of each lane; `hint` has so many bits."""
+    addresses of samples, and for a sample, or one of each lane; `hint`, and what the byte memory
+    reads or writes at once, have so many bits."""
     return {
         "step": In(large_step_layout(regions)),
         "start": In(1),
@@ -68,8 +70,8 @@ def large_datapath_ports(
         "hint": In(hints),
         "found": Out(stream.Signature(1, always_ready=True)),
         **dict.fromkeys(("use", "write"), Out(1)),
-        "write_data": Out(BYTES_WORD_BITS),
-        "read_data": In(BYTES_WORD_BITS),
+        "write_data": Out(word_bits),
+        "read_data": In(word_bits),
         "byte": Out(stream.Signature(8, always_ready=True)),
         "clear": In(1),
         "exceeds": Out(1),

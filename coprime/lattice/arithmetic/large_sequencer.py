@@ -42,6 +42,7 @@ class PlacePointers(wiring.Component):
     ----------
     program (AssembledLarge)
     address_bits (int): of the byte memory
+    words (int): that have one address, 1 or 2
 
     Members
     -------
@@ -53,8 +54,9 @@ class PlacePointers(wiring.Component):
     address (out): the place's
     """
 
-    def __init__(self, program: AssembledLarge, address_bits: int, target: Target):
+    def __init__(self, program: AssembledLarge, address_bits: int, target: Target, *, words: int):
         self.program, self.target = program, target
+        self.unit = UNIT_WORDS // words  # addresses
         super().__init__(
             {
                 "parameter_set": In(program.set_bits),
@@ -80,7 +82,7 @@ class PlacePointers(wiring.Component):
             for parameter_set in range(len(self.program.sets))
             for place in (*places, *((0,) * 4,) * ((1 << PLACE_BITS) - len(places)))
         ]
-        low = bits_for(UNIT_WORDS - 1)
+        low = bits_for(self.unit - 1)
         by_set = Cat(self.place, self.parameter_set)
         begin, seek = Signal(len(self.address) - low), Signal()
         m.d.sync += [
@@ -107,6 +109,7 @@ class LargeSequencer(wiring.Component):
     program (AssembledLarge)
     address_bits (int): of the byte memory
     full (range): of `full`
+    words (int): of bytes that have one address, 1 or 2
 
     Members
     -------
@@ -126,10 +129,16 @@ class LargeSequencer(wiring.Component):
     """
 
     def __init__(
-        self, program: AssembledLarge, address_bits: int, target: Target, full: range = LARGE_FULL
+        self,
+        program: AssembledLarge,
+        address_bits: int,
+        target: Target,
+        full: range = LARGE_FULL,
+        *,
+        words: int = 1,
     ):
         self.program, self.target = program, target
-        self.pointers = PlacePointers(program, address_bits, target)
+        self.pointers = PlacePointers(program, address_bits, target, words=words)
         self.word = Signal(WORD_BITS)  # the instruction that is executed
         inputs: tuple[str, ...] = ("start", "step_done", "use", "exceeds", "waits", "wipe")
         if program.repeats:

@@ -36,7 +36,8 @@ class LargeSide(wiring.Component):
     target (Target)
     verify_only (bool): as of LargeBytes
     shares_slice (bool): as of LargeButterfly, and `slice`
-    lanes (int): 1, or 4 or 8 that compute at once, with `shares_slice` 1
+    lanes (int): 1, or 4 or 8 that compute at once, with `shares_slice` 1; of several lanes bytes
+        are read and written two words at once
 
     Members
     -------
@@ -76,7 +77,9 @@ class LargeSide(wiring.Component):
             else ParallelLargeDatapath(regions, lanes, self.target, verify_only=verify_only)
         )
         full = LARGE_FULL if lanes == 1 else range(joined_polynomials(lanes) + 1)
-        self.sequencer = LargeSequencer(program, address_bits, self.target, full)
+        words = 1 if lanes == 1 else 2
+        address_bits -= words - 1
+        self.sequencer = LargeSequencer(program, address_bits, self.target, full, words=words)
         outputs = ("busy", "done", "release", "post", "exceeds", "rejected", "cancels", "fault")
         super().__init__(
             {
@@ -84,7 +87,7 @@ class LargeSide(wiring.Component):
                 **dict.fromkeys((*outputs, "multiplying", "wiping"), Out(1)),
                 "entry": In(LABEL_BITS),
                 "parameter_set": In(program.set_bits),
-                "bytes": Out(ByteAccess(address_bits)),
+                "bytes": Out(ByteAccess(address_bits, words)),
                 "full": In(full),
                 "sample_address": Out(self.datapath.sample_address.shape()),
                 "sample": In(PAIR) if lanes == 1 else In(data.ArrayLayout(NUMBER, lanes)),

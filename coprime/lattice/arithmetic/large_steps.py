@@ -28,7 +28,8 @@ from coprime.model.lattice.large_arithmetic import last_constants as constants_o
 
 from .crossing import lower
 from .large_bytes import PackedForm
-from .number_packer import BITS_A_CYCLE, HINT_BITS, ML_DSA_WIDTHS, interval
+from .number_packer import HINT_BITS, ML_DSA_WIDTHS, interval
+from .number_pairs import PAIR_BITS_A_CYCLE, PairUnpacker
 
 
 class Part(enum.Enum):
@@ -69,8 +70,8 @@ SLOTS_OF = {
 """Of UNPACK and PACK those of wide numbers."""
 BY_NUMBER = (LargeKind.UNPACK, LargeKind.PACK, LargeKind.HINT)
 """Steps that take number after number, also with several lanes."""
-PREFETCH = 8
-"""Cycles before the first slot of UNPACK."""
+PREFETCH, PAIR_PREFETCH = 8, PairUnpacker.READY
+"""Cycles before the first slot of UNPACK, and the same with several lanes."""
 DRAIN = 14
 """Cycles after a step's last slot, in which its last results are written."""
 FOLLOWS = 2
@@ -88,18 +89,19 @@ def drain_of(kind: LargeKind, lanes: int) -> int:
         LargeKind.MULTIPLY: 15,
         LargeKind.SUM: 8,
         LargeKind.UNPACK: 3,
+        LargeKind.PACK: 15,
     }.get(kind, 16)
 
 
 def debts(width: int) -> Iterator[int]:
     """With several lanes, of pairs of numbers of so many bits: at the start of each cycle the bits
     of earlier pairs that the byte memory has not yet moved. A pair is taken if they are fewer than
-    BITS_A_CYCLE."""
+    PAIR_BITS_A_CYCLE."""
     debt, left = 0, N // 2
     while left:
         yield debt
-        pair = debt < BITS_A_CYCLE
-        debt = max(0, debt + 2 * width * pair - BITS_A_CYCLE)
+        pair = debt < PAIR_BITS_A_CYCLE
+        debt = max(0, debt + 2 * width * pair - PAIR_BITS_A_CYCLE)
         left -= pair
 
 
@@ -244,7 +246,8 @@ class LargeStep:
 
     def cycles_on(self, lanes: int) -> int:
         """The same with so many lanes."""
-        fetches = PREFETCH * (self.kind is LargeKind.UNPACK)
+        prefetch = PREFETCH if lanes == 1 else PAIR_PREFETCH
+        fetches = prefetch * (self.kind is LargeKind.UNPACK)
         return fetches + self.slots(lanes) + drain_of(self.kind, lanes)
 
     def fields(self) -> dict[str, object]:

@@ -14,9 +14,10 @@ from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 
 from . import crossing
-from .byte_pairs import PAIR_WORD_BITS, BytePairs
+from .byte_pairs import BytePairs
 from .datapath import datapath_ports
 from .lane import GIVES, LANE_STAGES, PACKS, TAKES, PolynomialLane
+from .number_pairs import PAIR_WORD_BITS
 from .operands import PAIR
 from .parallel_slots import ParallelSlotCounter
 from .pipeline import address_constants

@@ -37,6 +37,7 @@ from .large_lane import LargeLane, lane_depth
 from .large_slots import LargeConstants
 from .large_steps import LargeKind, Part
 from .number_packer import HINT_BITS, ML_DSA_WIDTHS
+from .number_pairs import PAIR_WORD_BITS
 from .parallel_large_slots import ParallelLargeSlots
 from .slot_counter import delayed
 
@@ -70,6 +71,7 @@ class ParallelLargeDatapath(wiring.Component):
     sample_address (6 or 5 bits, out): of a row of the sampled polynomial
     number_address (8 bits, out): of PACK with `sample`: the number that is taken of that row
     follows (1 bit, out): of ParallelLargeSlots
+    write_data, read_data (64 bits, out, in): two words of bytes
     others : as of LargeDatapath
     """
 
@@ -92,6 +94,7 @@ class ParallelLargeDatapath(wiring.Component):
                 {"sample_address": row, "number_address": Out(LAYERS)},
                 In(NUMBER).array(lanes),
                 hints=2,
+                word_bits=PAIR_WORD_BITS,
             )
         )
 

@@ -11,14 +11,15 @@ from .large_addresses import LargeAddresses
 from .large_steps import (
     BY_NUMBER,
     FOLLOWS,
-    PREFETCH,
+    PAIR_PREFETCH,
     SLOTS_OF,
     LargeKind,
     crosses_lanes,
     drain_of,
     large_step_layout,
 )
-from .number_packer import BITS_A_CYCLE, HINT_BITS, ML_DSA_WIDTHS
+from .number_packer import HINT_BITS, ML_DSA_WIDTHS
+from .number_pairs import PAIR_BITS_A_CYCLE
 
 _IN_ORDER = frozenset(LargeKind) - {LargeKind.TRANSFORM, LargeKind.INVERSE, LargeKind.LAST}
 
@@ -80,7 +81,7 @@ class ParallelLargeSlots(wiring.Component):
         final, waits = self._number(m, number)
         with m.FSM():
             with m.State("IDLE"), m.If(self.start):
-                m.d.sync += [number.eq(0), pause.eq(PREFETCH - 1)]
+                m.d.sync += [number.eq(0), pause.eq(PAIR_PREFETCH - 1)]
                 m.next = "SLOTS"
                 with m.If(self.next_kind == LargeKind.UNPACK):
                     m.next = "FETCH"
@@ -163,8 +164,8 @@ class ParallelLargeSlots(wiring.Component):
         """Whether a pair of numbers waits for the byte memory."""
         debt = Signal(range(2 * max(ML_DSA_WIDTHS)))
         pair_bits = look_up([2 * width for width in ML_DSA_WIDTHS], self.step.width, len(debt))
-        waits = self.pairs & (debt >= BITS_A_CYCLE)
-        total = Signal(range(2 * max(ML_DSA_WIDTHS) + BITS_A_CYCLE))
+        waits = self.pairs & (debt >= PAIR_BITS_A_CYCLE)
+        total = Signal(range(2 * max(ML_DSA_WIDTHS) + PAIR_BITS_A_CYCLE))
         m.d.comb += total.eq(debt + Mux(self.valid & self.pairs, pair_bits, 0))
-        m.d.sync += debt.eq(Mux(total >= BITS_A_CYCLE, total - BITS_A_CYCLE, 0))
+        m.d.sync += debt.eq(Mux(total >= PAIR_BITS_A_CYCLE, total - PAIR_BITS_A_CYCLE, 0))
         return waits

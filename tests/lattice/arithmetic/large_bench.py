@@ -80,10 +80,14 @@ class LargeBench:
                     memory.b_address,
                     memory.b_write,
                 )
+                at_once = 1 if self.lanes == 1 else 2
+                found = 0x5A5A5A5A
                 if use and write:
-                    self.written.append(word)
-                reads = use and not write
-                context.set(dut.read_data, self.words.pop(0) if reads else 0x5A5A5A5A)
+                    self.written += [word & 0xFFFFFFFF, word >> 32][:at_once]
+                elif use:
+                    found = sum(one << 32 * k for k, one in enumerate(self.words[:at_once]))
+                    del self.words[:at_once]
+                context.set(dut.read_data, found)
                 hints = self.hints[: 1 if self.lanes == 1 else 2] if hinted else []
                 context.set(dut.hint, sum(hint << k for k, hint in enumerate(hints)))
                 del self.hints[: len(hints)]
