@@ -128,38 +128,49 @@ class ParallelSlotCounter(wiring.Component):
             valid & word_ends & (flags.pair | (layers & addresses.block_ends))
         )
 
-        waits, pauses = [(self.start & gathers, PAIR_PREFETCH, "fetched")], []
-        for cycles in _pauses(self.lanes):
-            now = Signal(name=f"pauses_{cycles}")
-            is_next = self._by_layer(layer, lambda *of, cycles=cycles: pause_after(*of) == cycles)
-            m.d.comb += now.eq(layer_ends & valid & is_next)
-            pauses.append(now)
-            waits.append((now, cycles, f"paused_{cycles}"))
-        waited = [
-            delayed(m, event, cycles, name, reset_less=False)[cycles]
-            for event, cycles, name in waits
-        ]
-        after = delayed(m, last, max(AFTER_PAIRS.values()), "after", reset_less=False)
-        ends: Value = last
-        for step_type, cycles in AFTER_PAIRS.items():
-            ends = Mux(by_lane & flags[step_type.name.lower()], after[cycles], ends)
-        drain = DRAIN + CROSSING
-        drained = delayed(m, ends, drain, "drained", reset_less=False)[drain]
+        waited, pauses = self._wait(m, layer, layer_ends & valid)
+        drained = self._drain(m, last, by_lane)
         m.d.comb += [
-            begins.eq((self.start & ~gathers) | (Cat(waited).any() & self.busy)),
+            begins.eq((self.start & ~gathers) | (waited & self.busy)),
             self.done.eq(drained & self.busy),
         ]
         with m.If(self.start):
             m.d.sync += self.busy.eq(1)
         with m.If(begins):
             m.d.sync += valid.eq(1)
-        with m.If(last | Cat(pauses).any()):
+        with m.If(last | pauses):
             m.d.sync += valid.eq(0)
         with m.If(self.done):
             m.d.sync += self.busy.eq(0)
         with m.If(self.wipe):
             m.d.sync += [self.busy.eq(0), valid.eq(0), phase.eq(0), word.eq(0)]
         return m
+
+    def _wait(self, m: Module, layer: Value, ended: Value) -> tuple[Value, Value]:
+        """Whether slots begin after numbers were fetched, or a pause; and, in the last slot of a
+        layer, whether a pause begins."""
+        events, pauses = [(self.start & self.gathers, PAIR_PREFETCH, "fetched")], []
+        for cycles in _pauses(self.lanes):
+            pause = Signal(name=f"pauses_{cycles}")
+            is_next = self._by_layer(layer, lambda *of, cycles=cycles: pause_after(*of) == cycles)
+            m.d.comb += pause.eq(ended & is_next)
+            pauses.append(pause)
+            events.append((pause, cycles, f"paused_{cycles}"))
+        waited = [
+            delayed(m, event, cycles, name, reset_less=False)[cycles]
+            for event, cycles, name in events
+        ]
+        return Cat(waited).any(), Cat(pauses).any()
+
+    def _drain(self, m: Module, last: Value, by_lane: Value) -> Value:
+        """Whether the step's last results are written in the next cycle."""
+        after = delayed(m, last, max(AFTER_PAIRS.values()), "after", reset_less=False)
+        ends: Value = last
+        for step_type, cycles in AFTER_PAIRS.items():
+            is_kind = self.flags[step_type.name.lower()]
+            ends = Mux(by_lane & is_kind, after[cycles], ends)
+        drain = DRAIN + CROSSING
+        return delayed(m, ends, drain, "drained", reset_less=False)[drain]
 
     def _by_layer(self, layer: Value, holds: Callable[[StepType, int, int], bool]) -> Value:
         """Whether something holds for the step's layer."""
