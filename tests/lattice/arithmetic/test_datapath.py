@@ -33,7 +33,7 @@ def polynomials(generator):
 
 
 @pytest.fixture(
-    params=[1, pytest.param(8, marks=pytest.mark.matrix)],  # the engine's tests have 4 as well
+    params=[1, *(pytest.param(lanes, marks=pytest.mark.matrix) for lanes in (4, 8))],
     ids=lambda lanes: f"{lanes} lanes",
 )
 def run(request):
