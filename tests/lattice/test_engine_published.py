@@ -45,8 +45,8 @@ class RefusalError(Exception):
 class Application:
     """An open accelerator, and what an application does with it."""
 
-    def __init__(self):
-        choice = choose_calls("lattice", {})
+    def __init__(self, **settings):
+        choice = choose_calls("lattice", settings)
         self.interface = choice.design.interface
         self.device = open_simulation(choice)
         self.driver = CallAccelerator(self.device, self.interface)
@@ -120,6 +120,13 @@ def application():
         yield made
 
 
+@pytest.fixture(scope="module")
+def application_of_lanes():
+    made = Application(dsp="8", slices="64")
+    with made.device:
+        yield made
+
+
 def label(file):
     return f"{file.name}-{file.set}".replace(" ", "-")
 
@@ -148,6 +155,18 @@ def test_a_wrong_key_and_wrong_lengths(application):
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("file", FILES, ids=label)
 def test_all_of_each_file(application, file):
+    pass_all(application, file)
+
+
+@pytest.mark.vectors
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("file", FILES, ids=label)
+def test_all_of_each_file_on_eight_slices(application_of_lanes, file):
+    pass_all(application_of_lanes, file)
+
+
+def pass_all(application, file):
+    """All cases, of which as many are refused as the file says."""
     found = Counter(application.passes(case) for case in file.cases)
     wrong_keys, wrong_lengths = REFUSED[file.name][tuple(BY_NAME).index(file.set)]
     expected = {Error.INVALID_KEY: wrong_keys, Error.SLOT_LENGTH: wrong_lengths}
