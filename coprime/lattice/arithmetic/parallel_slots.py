@@ -49,7 +49,7 @@ class ParallelSlotCounter(wiring.Component):
     step, start, wipe, busy, done, flags, slot : as of SlotCounter
     gathers (1 bit, out): the step is one that takes bytes
     takes (1 bit, out): a word's two numbers come in this cycle
-    gives (1 bit, out): they go so many cycles later as after the first slot of PACK
+    gives (1 bit, out): a word's two numbers go, as many cycles later as after the word's first slot
     place (out): the lane of this word
     lower, upper, pair (out): as of SlotCounter, of fewer bits
     crosses (1 bit, out): the two words of a butterfly are in two lanes at one address; `lower` and
