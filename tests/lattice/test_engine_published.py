@@ -160,9 +160,11 @@ def test_all_of_each_file(application, file):
 
 @pytest.mark.vectors
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("file", FILES, ids=label)
-def test_all_of_each_file_on_eight_slices(application_of_lanes, file):
-    pass_all(application_of_lanes, file)
+@pytest.mark.parametrize("name", BY_NAME)
+def test_all_files_of_each_set_on_eight_slices(application_of_lanes, name):
+    for file in FILES:
+        if file.set == name:
+            pass_all(application_of_lanes, file)
 
 
 def pass_all(application, file):
