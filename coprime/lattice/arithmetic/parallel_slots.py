@@ -197,19 +197,23 @@ class ParallelSlotCounter(wiring.Component):
             self.pair.eq(addresses.word[1:]),
             self.slot.odd.eq(addresses.word[0]),
             self.slot.first.eq(first),
+            # Whatever the kind is, there is none while nothing is counted.
+            self.slot.valid.eq(
+                Mux(
+                    gathers,
+                    since[0] | since[1] | late.any(),
+                    Mux(flags.pack, valid & ~word[1:below].any(), valid),
+                )
+            ),
+            self.slot.phase.eq(
+                Mux(
+                    gathers,
+                    Cat(since[1] | late[1], late.any()),
+                    Mux(
+                        flags.pack,
+                        word[0],
+                        Cat(phase[0] | (flags.pair & addresses.word[0]), phase[1]),
+                    ),
+                )
+            ),
         ]
-        with m.If(gathers):
-            m.d.comb += [
-                self.slot.valid.eq(since[0] | since[1] | late.any()),
-                self.slot.phase.eq(Cat(since[1] | late[1], late.any())),
-            ]
-        with m.Elif(flags.pack):
-            m.d.comb += [
-                self.slot.valid.eq(valid & ~word[1:below].any()),
-                self.slot.phase.eq(word[0]),
-            ]
-        with m.Else():
-            m.d.comb += [
-                self.slot.valid.eq(valid),
-                self.slot.phase.eq(Cat(phase[0] | (flags.pair & addresses.word[0]), phase[1])),
-            ]
