@@ -89,6 +89,7 @@ class ByteMemory(wiring.Component):
     """
 
     def __init__(self, depth: int, target: Target = Target.GENERIC, *, banks: int = 1):
+        assert depth % banks == 0
         self.depth, self.target = depth, Target(target)
         self.banks = [
             ParityRam(
